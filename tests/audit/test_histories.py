@@ -331,6 +331,7 @@ def test_ids_of_two_periods_that_meet_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("crash", ["prepared", "recorded", "shown"])
+@pytest.mark.some(1)
 def test_a_close_that_is_cut_off_tells_nobody_apart(tmp_path: Path, crash: str) -> None:
     steps = [*week(0, [(X, "A", day(0), 5)]), Forget("visits", X), *week(1)[:1], close(1, crash), close(1), ask(WEEKLY)]
     found = play(history(BY_WEEK, steps, of_x=0), tmp_path)

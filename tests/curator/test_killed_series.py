@@ -25,6 +25,7 @@ def _killed(folder: Path, step: str) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.some(2)
 def test_a_killed_step_is_released_once_and_paid_once(tmp_path: Path, step: str) -> None:
     curator = clinic(tmp_path)
     series = curator.subscribe(BY_WEEK, 1, periods=2, rows_per_unit=2)

@@ -46,7 +46,7 @@ def ids(rows: dict[str, list[dict[str, Any]]]) -> dict[int, set[int]]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.some(3)
+@pytest.mark.some(2)
 def test_a_death_at_any_write_leaves_nothing_half_and_nothing_twice(tmp_path: Path, part: int) -> None:
     known, outcomes = states(), died(tmp_path, part)
     assert len(outcomes) >= 2

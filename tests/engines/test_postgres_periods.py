@@ -62,6 +62,7 @@ def served(folder: Path, url: str, table: Table, given: pa.Table) -> Curator:
 
 
 @pytest.mark.parametrize("every", Every)
+@pytest.mark.some(2)
 def test_periods_of_every_length_have_the_same_integers_as_in_a_folder(
     tmp_path: Path,
     postgres_url: str,  # noqa: F811
@@ -75,6 +76,7 @@ def test_periods_of_every_length_have_the_same_integers_as_in_a_folder(
 
 @pytest.mark.parametrize("native", FAR)
 @pytest.mark.parametrize("kind", ["date", "timestamp"])
+@pytest.mark.some(3)
 def test_rows_that_are_in_no_period_are_not_read_and_make_nothing_fail(
     tmp_path: Path,
     postgres_url: str,  # noqa: F811

@@ -65,6 +65,7 @@ def served(folder: Path, table: Table, given: pa.Table) -> Curator:
 
 
 @pytest.mark.parametrize("every", [Every.WEEK, Every.QUARTER])
+@pytest.mark.some(1)
 def test_periods_have_the_same_integers_as_in_a_folder(tmp_path: Path, spark_session: Any, every: Every) -> None:
     table = growing("date", every)
     given = rows(table)
@@ -75,6 +76,7 @@ def test_periods_have_the_same_integers_as_in_a_folder(tmp_path: Path, spark_ses
 @pytest.mark.parametrize(
     ("kind", "native"), [("date", "date"), ("date", "text"), ("timestamp", "ntz"), ("timestamp", "zoned")]
 )
+@pytest.mark.some(1)
 def test_rows_that_are_in_no_period_are_not_read_and_make_nothing_fail(
     tmp_path: Path, spark_session: Any, kind: str, native: str
 ) -> None:
@@ -84,6 +86,7 @@ def test_rows_that_are_in_no_period_are_not_read_and_make_nothing_fail(
     check_same(served(tmp_path, table, with_far(given, native)), here, table, [questions(table)[one] for one in (0, 2)])
 
 
+@pytest.mark.thorough
 def test_periods_share_the_price_and_wards_of_one_period_do_not(tmp_path: Path, spark_session: Any) -> None:
     table = growing()
     there = served(tmp_path, table, rows(table))
