@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any
 
 from discreet.catalog.names import suggestion
@@ -159,6 +160,10 @@ class Growing:
 
     def stored(self) -> Stored:
         """What holds in all closed periods."""
+        return self._stored
+
+    @cached_property
+    def _stored(self) -> Stored:
         whole = Stored(self.name, version="", file="", columns=self.columns, domain=self.domain, periods=self.periods)
         if self.native:
             whole = replace(whole, unit=self.unit, native=self.native)
