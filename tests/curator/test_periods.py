@@ -225,6 +225,20 @@ def test_what_would_make_several_units_of_a_person_is_refused(tmp_path: Path, qu
         curator.explain(question, epsilon=1)
 
 
+def test_bounds_that_follow_the_period_are_refused_before_the_charge(tmp_path: Path) -> None:
+    table = visits(time={"column": "admitted", "every": "week", "from": "2025-12-22"})
+    open_age = tuple(Column(one.name, one.type, keys=one.keys) if one.name == "age" else one for one in table.columns)
+    curator = opened(tmp_path, Table(**{**vars(table), "columns": open_age}), 0)
+    curator.close("visits", through="2026-W02")
+    question = (
+        "SELECT date_trunc('week', admitted) AS week, SUM(age) AS s FROM visits"
+        " WHERE age BETWEEN 0 AND extract(year FROM admitted) GROUP BY 1"
+    )
+    with pytest.raises(QueryRefused, match="values must have the same bounds in every period"):
+        curator.ask(question, epsilon=1)
+    assert spent(curator) == [0, 0, 0]
+
+
 def test_within_one_week_a_person_is_one_unit(tmp_path: Path) -> None:
     curator = opened(tmp_path, by_person_and_week(), 2)
     first = "FROM visits WHERE admitted < '2026-01-12'"

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.catalog.table import Table
+from discreet.errors import QueryRefused
 from discreet.exact.grid import Integers
 from discreet.query.bind.periods import is_time, names_period
 from discreet.query.bind.split import SplitQuery
@@ -64,7 +65,8 @@ def join_pieces(pieces: Sequence[PlannedQuestion]) -> PlannedQuestion:
 def _joined(plans: list[AggregationPlan]) -> AggregationPlan:
     last = plans[-1]
     if any(_laws(one) != _laws(last) for one in plans):
-        raise AssertionError("what is measured must be the same in every period")
+        rule = "values must have the same bounds in every period"
+        raise QueryRefused(rule, "", "bound them by constants, or keep one period with WHERE")
     listings = [one.listing for one in plans]
     known = [one for one in listings if one is not None]
     if len(known) < len(listings):
